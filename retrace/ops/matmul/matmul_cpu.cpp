@@ -184,13 +184,21 @@ void multiply_by_rows(Product& p, float* packed, int64_t base, FunctionRef<void(
   });
 }
 
-// A and C fit the second-level cache: a panel is packed by each thread that uses it, if it fits, too, and stays there,
-// which saves waiting for the other threads' panels. Where more than two threads share the panels, rows are finished in
-// a pass of their own, which pays for few rows alone.
+// Whether A and C fit the second-level cache, so that A may be read again for each panel.
+bool fits(const Product& p) {
+  constexpr int64_t kMostFloats = 1 << 18;
+  return std::max(p.depth, p.columns) * p.rows <= kMostFloats;
+}
+bool panels_fit(const Product& p) {
+  constexpr int64_t kMostPanel = 1 << 16;
+  return p.depth * p.panel <= kMostPanel;
+}
+// A panel is packed by each thread that uses it, and stays in its cache, which saves waiting for the other threads'
+// panels. Where more than two threads share the panels, rows are finished in a pass of their own, which pays for few
+// rows alone.
 bool by_panels(const Product& p, bool finishes) {
-  constexpr int64_t kMostPanel = 1 << 16, kMostFloats = 1 << 18;
-  const bool fits = std::max(p.depth, p.columns) * p.rows <= kMostFloats && !(finishes && thread_count() > 2);
-  return !p.b_in_place && (fits || p.rows <= 5 * p.most) && p.panels >= 2 && p.depth * p.panel <= kMostPanel;
+  const bool shared = fits(p) && !(finishes && thread_count() > 2);
+  return !p.b_in_place && (shared || p.rows <= 5 * p.most) && p.panels >= 2 && panels_fit(p);
 }
 
 // Two halves of the rows, so that with two threads each finds its rows of A where the same split of rows has written
@@ -209,6 +217,12 @@ void multiply_by_panels(const Product& p, int64_t base, FunctionRef<void(int64_t
   run_pieces((p.rows + rows - 1) / rows, [&](int64_t piece) {
     (*done)(base + piece * rows * p.columns, base + std::min(p.rows, (piece + 1) * rows) * p.columns);
   });
+}
+
+// All of a product that one thread computes.
+void multiply_alone(const Product& p, int64_t base, FunctionRef<void(int64_t, int64_t)>* done) {
+  compute_rows(p, 0, p.rows, 0, p.panels);
+  if (done) tell(p, base, 0, p.rows, done);
 }
 
 // Blocks a range of multiply_by_ranges: a power of two, so that each range is a subtree.
@@ -293,9 +307,13 @@ void matmul(const MatmulShape& shape, const float* a, const float* b, float* c, 
   const Product first = make_product(shape, a, b, c);
   BlockTerms terms;
   list_terms(first, first.a_k, terms);
-  const auto multiply = [&](int64_t i, float* space) {
+  const auto product = [&](int64_t i) {
     Product p = first;
     p.a += i * shape.stride_a, p.b += i * shape.stride_b, p.c += i * size, p.terms = &terms;
+    return p;
+  };
+  const auto multiply = [&](int64_t i, float* space) {
+    Product p = product(i);
     if (by_ranges(shape)) return multiply_by_ranges(p, space, i * size, done);
     if (kept.data) use_kept(p, kept);
     by_panels(p, done != nullptr) ? multiply_by_panels(p, i * size, done) : multiply_by_rows(p, space, i * size, done);
@@ -303,7 +321,9 @@ void matmul(const MatmulShape& shape, const float* a, const float* b, float* c, 
   if (!by_products(shape)) {
     for (int64_t i = 0; i < shape.count; ++i) multiply(i, static_cast<float*>(workspace));
   } else {
+    const bool at_once = fits(first) && panels_fit(first) && !by_ranges(shape) && !kept.data;
     run_pieces(shape.count, [&](int64_t i) {
+      if (at_once) return multiply_alone(product(i), i * size, done);
       multiply(i, static_cast<float*>(thread_scratch(3, sizeof(float) * static_cast<size_t>(product_floats(shape)))));
     });
   }
