@@ -207,7 +207,8 @@ if(RETRACE_SANITIZE MATCHES "thread")
     Job.* JobStart.* LayeredJob.* Safetensors.* Frozen.* ReplayRunTest.* CompareReplayTest.* ClassNames.* DataFiles.* GroupsJob.*
     ImageSizesJob.* InputStatistics.* JobSchedules.* LevenbergMarquardtRun.* RunFolderTest.* SeriesTargetsTest.* TableJob.* TestRun.*
     ImageTableJobTest.A* ImageTableJobTest.C* ImageTableJobTest.V* ImageTableJobTest.W* TextTableJobTest.A* TextTableJobTest.W*
-    ForecastJobTest.I* ForecastJobTest.L* ForecastJobTest.T* ForecastJobTest.W* VolumesJobTest.* Data.AreComparedWithoutReadingThemAll FullBatchJob.ARun* ImageJob.ARun* ImageJob.Fits* ImageJob.Is* ImageJob.Predicts*
+    ForecastJobTest.I* ForecastJobTest.L* ForecastJobTest.T* ForecastJobTest.W*
+    VolumesJobTest.* Data.AreComparedWithoutReadingThemAll FullBatchJob.ARun* ImageJob.ARun* ImageJob.Fits* ImageJob.Is* ImageJob.Predicts*
     ImageJob.TrainsOn* ModeJob.A* ModeJob.C* PopulationStatistics.Belong* RunStateTest.Golden* RunStateTest.Orders* SeriesJobTest.Learns*
     TrainNetwork.TheDigitsGolden* StepLogTest.Comparing* TextJobTest.GoesOn TextJobTest.Learns* TextsJobTest.Buckets* TextsJobTest.Learns*)
   list(JOIN not_about_threads ":" not_about_threads)

@@ -18,12 +18,12 @@ set(RETRACE_LIGHTLY_OPTIMIZED "cli|cloud|data|data_loops|device/cuda|distributed
 set(RETRACE_OPTIMIZED_FOR_SIZE "cli|cloud|data|device/cuda|ops_small|distributed|experiment|monitor|nn|optim|plan/cuda|report|train|web")
 # So are files of ops that compute nothing on a processor: launches for CUDA, which plans hold, and ops that models record seldom
 # (recording one of them takes up to 1.06 of its time so).
-set(RETRACE_OPS_RECORDED_SELDOM absolute_error adaptive_pool1d adaptive_pool2d adaptive_pool3d argmax asin asinh atan2 average_pool1d average_pool3d binary_cross_entropy
+set(RETRACE_OPS_RECORDED_SELDOM absolute_error adaptive_pool1d adaptive_pool2d adaptive_pool3d all_reduce argmax asin asinh atan2 average_pool1d average_pool3d binary_cross_entropy
                                 bitwise checkpoint clamp clipped_relu compare conv1d conv3d cos cosh cosine_similarity cross_channel_norm
                                 ctc_loss cumsum custom_gradient diagonal einsum elu erf expm1 flip gelu gelu_tanh glu group_norm gru hard_sigmoid
                                 hard_swish hard_tanh isfinite kl_divergence leaky_relu likelihood_loss log1p log_sigmoid logical logsumexp lstm
                                 max_pool1d max_pool3d max_unpool2d mish norm one_hot pad pixel_shuffle pow prod quantile random_choice remainder resize2d rnn
-                                rotary_embedding round scan selu sign sin sinh softplus softsign sort take_along_axis tan transposed_conv1d transposed_conv2d
+                                rotary_embedding round scan selu sign silu sin sinh softplus softsign sort split take_along_axis tan transposed_conv1d transposed_conv2d
                                 transposed_conv3d triplet_loss unfold vmap)
 set(RETRACE_UNITY_SMALL_OP_LETTERS "[ab]" "c" "[d-l]" "[m-r]" "[s-z]")
 # Files of data, and of data/transforms all, with loops over numbers or text that take 1.1 to 1.4 of their time so.

@@ -42,8 +42,7 @@ struct Header {
 };
 Header header_of(CsvReader& reader, const fs::path& table, const FileTableColumns& columns) {
   Header header;
-  if (reader.next())
-    for (const auto& cell : reader.cells()) header.all.push_back(cell.text);
+  header.all = table_columns(reader, table);
   const auto place_of = [&](const std::string& name) {
     const auto found = std::find(header.all.begin(), header.all.end(), name);
     if (found == header.all.end()) throw no_column(table, columns.file, name, header.all);
@@ -88,7 +87,7 @@ FileTable read_file_table(const fs::path& table, const FileTableColumns& columns
   CsvReader reader(text, name);
   const Header header = header_of(reader, table, columns);
   if (columns.texts && header.targets.size() > 1) throw several_columns(table, header.targets);
-  FileTable made{.header = header.all, .targets = header.targets, .files = {}, .name = name};
+  FileTable made{.targets = header.targets, .files = {}, .name = name};
   while (reader.next()) {
     check_width(reader, header);
     const CsvCell& file = reader.cells()[header.file];
@@ -109,10 +108,37 @@ FileTable read_file_table(const fs::path& table, const FileTableColumns& columns
 
 fs::path table_of(Split split, const SourceRequest& request) {
   std::error_code ignored;
-  if (fs::is_regular_file(request.path, ignored)) return request.path;
+  if (fs::is_regular_file(request.path, ignored)) {
+    if (request.whole || (split == Split::test && request.only_test)) return request.path;
+    throw no_folder_of_tables(request.path);
+  }
   if (!fs::exists(request.path, ignored)) throw missing_path(request.path, "data folder");
   const fs::path table = request.path / (split == Split::train ? "train.csv" : "test.csv");
   return split == Split::train && !fs::exists(table, ignored) ? only_table(request.path) : table;
+}
+
+Error no_folder_of_tables(const fs::path& path) {
+  return Error(ErrorKind::missing, 672, fmt::format("data.path \"{}\" is no folder", printable(path.string())))
+      .expected("a folder that holds train.csv and test.csv")
+      .help(
+          "put the training set into DIR/train.csv and the test set into DIR/test.csv, and set data.path to DIR; for "
+          "one file without a test set give data.test_share = 0.2");
+}
+
+std::vector<std::string> table_columns(CsvReader& reader, const fs::path& table) {
+  std::vector<std::string> names;
+  if (reader.next())
+    for (const auto& cell : reader.cells()) names.push_back(cell.text);
+  const size_t other = names.size() == 1 ? names[0].find_first_of(";\t|") : std::string::npos;
+  if (other != std::string::npos)
+    throw Error(ErrorKind::bad_data, 559, "no comma separates the cells of the table")
+        .where(printable(table.string()))
+        .got(printable(names[0].substr(0, 80)))
+        .help(
+            fmt::format("write it anew; with pandas: pandas.read_csv(FILE, sep=\"{}\").to_csv(FILE, index=False), with "
+                        "decimal=\",\" where numbers have commas",
+                        printable(names[0].substr(other, 1))));
+  return names;
 }
 
 TableClasses classes_of_table(const FileTable& table, const std::vector<std::string>& known) {

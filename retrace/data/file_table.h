@@ -20,7 +20,6 @@ struct FileTableColumns {
 
 // Record by record, in the order of the table.
 struct FileTable {
-  std::vector<std::string> header;   // all names of columns
   std::vector<std::string> targets;  // those that were read
   std::vector<CsvLabel> files;       // what the column of files says
   std::vector<CsvLabel> texts = {};  // of the one column
@@ -35,9 +34,16 @@ struct FileTable {
 // several of them where one is wanted, and those of CSV files.
 FileTable read_file_table(const std::filesystem::path& table, const FileTableColumns& columns);
 
-// The table of a set: `request.path` itself, or train.csv or test.csv in it; the training set may also be the only
-// table there, of any name. Error(missing) if that path is not there.
+// The table of a set: train.csv or test.csv in `request.path`; the training set may also be the only table there, of
+// any name. Where no other set is read, `request.path` may be the table itself. Errors: missing if that path is not
+// there, or is a file where training set and test set are read.
 std::filesystem::path table_of(Split split, const SourceRequest& request);
+
+// That `path` is a file, where a folder with both sets is wanted.
+Error no_folder_of_tables(const std::filesystem::path& path);
+
+// The names of a table's columns, its first line. Errors: bad_data for cells that no comma separates.
+std::vector<std::string> table_columns(CsvReader& reader, const std::filesystem::path& table);
 
 // The numbers of the classes that the texts of a table name. `known`: the names of the classes; none: those that are
 // found. Errors: bad_data for a record without a class and for a class that is not known.

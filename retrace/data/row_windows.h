@@ -1,6 +1,7 @@
 #pragma once
 // Windows over the rows of a table that follow each other in time.
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <vector>

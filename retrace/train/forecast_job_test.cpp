@@ -100,12 +100,16 @@ TEST_F(ForecastJobTest, IsWrittenByInitWhereItIsNamed) {
 }
 
 TEST_F(ForecastJobTest, WhatDoesNotFit) {
+  EXPECT_TRUE(says(refused({{"data.test_share", "0", ""}}), "give data.test_share = 0.2"))
+      << "not tested on what it learns";
   EXPECT_TRUE(says(refused({{"data.features", "3", ""}}), "set data.features = 2"));
   EXPECT_TRUE(says(refused({{"data.target_columns", "lat", ""}}), "did you mean \"late\"?"));
   EXPECT_TRUE(says(refused({{"data.length", "200", ""}}), "201 or more"));
   EXPECT_TRUE(says(refused({{"data.ignored_columns", "[]", ""}}), "set data.features = 3"));
   write("all.csv", kHeader + std::string("a,1,2\nb,x,3\n"));
   EXPECT_TRUE(says(refused(), "all.csv:3:3")) << refused();
+  write("all.csv", "day;early;late\na;1;2\n");
+  EXPECT_TRUE(says(refused(), "sep=\";\"")) << refused();
 }
 
 }  // namespace

@@ -129,13 +129,12 @@ std::string folder_meant(const fs::path& folder) {
 FoundData found_in(const fs::path& folder, const std::string& target) {
   std::vector<FoundData> found;
   std::vector<Error> errors;
-  std::vector<std::string> known, names;
+  std::vector<std::string> known;
   for (const auto& source : all_sources()) {
     if (!source.reads_folder || source.forecasts) continue;
     known.push_back(fmt::format("{} ({})", source.files, source.name));
     try {
       found.push_back(found_by(source, folder, target));
-      names.push_back(source.name);
     } catch (const Error& error) {
       if (error.kind() != ErrorKind::missing) errors.push_back(error);
     }
@@ -145,10 +144,13 @@ FoundData found_in(const fs::path& folder, const std::string& target) {
                        [&](const FoundData& other) { return other.source->nearer_than == one.source->name; });
   });
   if (found.size() == 1) return std::move(found[0]);
-  if (found.size() > 1)
+  if (found.size() > 1) {
+    std::vector<std::string> names;
+    for (const FoundData& one : found) names.push_back(one.source->name);
     throw no_data(folder.string(), "holds data of several sources")
         .got(joined(names, ", "))
         .help("name one of them: --source " + names[0] + "; or put the files of each into a folder of their own");
+  }
   if (!errors.empty()) throw errors[0];
   for (const auto& [source, endings] : {std::pair("csv", ".csv .tsv "), std::pair("npy", ".npz ")})
     if (const auto file = only_file(folder, endings)) return found_in_file(source, *file, target);
@@ -158,6 +160,20 @@ FoundData found_in(const fs::path& folder, const std::string& target) {
   error.expected(joined(known, "; "));
   const std::string inner = folder_meant(folder);
   throw error.help(!inner.empty() ? inner : unread ? unread->help : "docs/data.md says how the files are named");
+}
+
+// What the source of that name finds, also in a folder with one table or file of arrays of any name.
+FoundData found_by_name(const std::string& name, const fs::path& data, const std::string& target) {
+  const SourceKind& source = kind_of(all_sources(), name, "data source", {});
+  try {
+    return found_by(source, data, target);
+  } catch (const Error& error) {
+    const auto file = name == "csv"   ? only_file(data, ".csv .tsv ")
+                      : name == "npy" ? only_file(data, ".npz ")
+                                      : std::nullopt;
+    if (error.kind() != ErrorKind::missing || !file) throw;
+    return found_by(source, *file, target);
+  }
 }
 
 FoundData find_data(const std::string& data, const std::string& target) {
@@ -248,8 +264,7 @@ void check_start(const std::string& text, const std::string& file) {
 JobStart start_job(const JobStartOptions& options) {
   const FloatingPointScope floating_point;
   FoundData data = options.source.empty() ? find_data(options.data, options.target)
-                                          : found_by(kind_of(all_sources(), options.source, "data source", {}),
-                                                     options.data, options.target);
+                                          : found_by_name(options.source, options.data, options.target);
   if (!options.target.empty() && !data.source->look_for_target)
     throw Error(ErrorKind::usage, 498,
                 fmt::format("data that the source \"{}\" reads have no target to choose", data.source->name))

@@ -5,7 +5,8 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
-#include <set>
+#include <initializer_list>
+#include <map>
 
 #include "retrace/base/file.h"
 #include "retrace/base/json.h"
@@ -21,10 +22,13 @@ using Names = std::vector<std::string>;
 constexpr const char* kName = "table.json";
 constexpr uint64_t kMaxFile = 100'000'000;
 
-bool are_unique(const Names& names) {
-  std::set<std::string> known;
-  return std::all_of(names.begin(), names.end(),
-                     [&](const std::string& name) { return known.insert(printable(name)).second; });
+// Whether names that differ look different, too, where they are kept; a feature may also be a target.
+bool are_unique(std::initializer_list<const Names*> lists) {
+  std::map<std::string, std::string> known;
+  for (const Names* names : lists)
+    for (const auto& name : *names)
+      if (known.emplace(printable(name), name).first->second != name) return false;
+  return true;
 }
 
 Json list_of(const Names& names) {
@@ -79,11 +83,10 @@ std::optional<std::vector<float>> means_of(const JsonValue* found, size_t featur
 }  // namespace
 
 void write_run_table(const std::filesystem::path& run, const TrainingFacts& facts) {
-  if (facts.features.empty() || !are_unique(facts.features) || !are_unique(facts.targets) ||
-      !are_unique(facts.class_names))
+  if (facts.features.empty() || !are_unique({&facts.features, &facts.targets}) || !are_unique({&facts.class_names}))
     return;
   for (const Names& categories : facts.categories)
-    if (!are_unique(categories)) return;
+    if (!are_unique({&categories})) return;
   std::vector<Json::Member> table = {{"features", list_of(facts.features)},
                                      {"targets", list_of(facts.targets)},
                                      {"classes", list_of(facts.class_names)}};

@@ -57,6 +57,8 @@ TEST_F(TextTableJobTest, AreLearnedTestedReplayedAndPredicted) {
   EXPECT_TRUE(says(found.csv, "\n1,0,no,")) << found.csv;
   write("new.txt", "it is so bad");
   EXPECT_TRUE(says(predict_run(root_ / "run", root_ / "new.txt").csv, "new.txt,0,no,"));
+  EXPECT_EQ(test_run(root_ / "run", {.overrides = {{"data.path", (root_ / "test.csv").string(), ""}}}).loss,
+            result.loss);
   std::filesystem::remove(root_ / "train.csv");
   EXPECT_EQ(test_run(root_ / "run", {}).loss, result.loss) << "by the names of the run's classes";
 }
@@ -86,6 +88,7 @@ TEST_F(TextTableJobTest, AreFoundByInit) {
 }
 
 TEST_F(TextTableJobTest, WhatDoesNotFit) {
+  EXPECT_TRUE(says(refused({{"data.path", (root_ / "train.csv").string(), ""}}), "is no folder"));
   EXPECT_TRUE(says(refused({{"data.text_column", "reviews", ""}}), "did you mean \"review\"?"));
   EXPECT_TRUE(says(refused({{"data.target_columns", "[]", ""}}), "several columns of targets"));
   write("test.csv", kHeader + std::string("1,,yes\n"));

@@ -8,6 +8,7 @@
 #include "retrace/data/csv_look.h"
 #include "retrace/data/csv_reading.h"
 #include "retrace/data/csv_table.h"
+#include "retrace/data/file_table.h"
 #include "retrace/data/label_classes.h"
 #include "retrace/data/source_kind.h"
 
@@ -34,12 +35,7 @@ void check_folder_csv(Split split, const SourceRequest& request) {
   std::error_code ignored;
   if (!std::filesystem::exists(path, ignored)) throw missing_path(path, "data folder");
   if (std::filesystem::is_directory(path, ignored)) return;
-  throw Error(ErrorKind::missing, 672, fmt::format("data.path \"{}\" is no folder", printable(path.string())))
-      .expected("a folder that holds train.csv and test.csv")
-      .help(
-          "put the training set into DIR/train.csv and the test set into DIR/test.csv, and set data.path to DIR; for "
-          "one "
-          "file without a test set give data.test_share = 0.2");
+  throw no_folder_of_tables(path);
 }
 
 // In any order.

@@ -16,12 +16,9 @@ namespace {
 namespace fs = std::filesystem;
 using Names = std::vector<std::string>;
 
-// The names of a table's columns.
-Names header_of(const std::string& text, const fs::path& table) {
+Names names_in(const std::string& text, const fs::path& table) {
   CsvReader reader(text, table.string());
-  Names names;
-  if (reader.next())
-    for (const auto& cell : reader.cells()) names.push_back(cell.text);
+  Names names = table_columns(reader, table);
   if (!names.empty()) names[0] = csv_name_of_first(names[0]);
   return names;
 }
@@ -66,7 +63,7 @@ Error wrong_width(const fs::path& table, const Names& features, int64_t wanted) 
 
 // The first record says which columns hold something else.
 void check_numbers(const fs::path& table, const std::string& text, const Names& features) {
-  const Names names = header_of(text, table);
+  const Names names = names_in(text, table);
   CsvReader reader(text, table.string());
   if (!reader.next() || !reader.next()) return;
   for (size_t i = 0; i < std::min(names.size(), reader.cells().size()); ++i) {
@@ -86,7 +83,7 @@ ReadRows read_rows(const fs::path& table, const SourceRequest& request, const Tr
   const OptionValues& options = request.options;
   const std::string text = read_file(table, "CSV file", kCsvLimit);
   const Names features =
-      facts.features.empty() ? without(header_of(text, table), options.texts("ignored_columns")) : facts.features;
+      facts.features.empty() ? without(names_in(text, table), options.texts("ignored_columns")) : facts.features;
   const int64_t wanted = options.integer("features");
   if (features.empty() || (wanted > 0 && wanted != std::ssize(features))) throw wrong_width(table, features, wanted);
   ReadRows read{{}, {}, facts.targets.empty() ? options.texts("target_columns") : facts.targets};
@@ -174,7 +171,7 @@ Names columns_of_texts(const fs::path& table, const std::string& text, const Nam
 DataLook look_forecast(const fs::path& path, const std::string& target) {
   const fs::path table = table_of(Split::train, {.path = path, .whole = true});
   const std::string text = read_file(table, "CSV file", kCsvLimit);
-  const Names names = header_of(text, table), texts = columns_of_texts(table, text, names);
+  const Names names = names_in(text, table), texts = columns_of_texts(table, text, names);
   const Names features = without(names, texts);
   if (features.empty()) throw missing_path(table, "table of numbers");
   if (!target.empty() && std::find(features.begin(), features.end(), target) == features.end())
