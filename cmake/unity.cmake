@@ -45,10 +45,11 @@ set(RETRACE_LIGHT_HEADER "")
 if(RETRACE_PRECOMPILED_HEADERS AND RETRACE_UNITY AND NOT CMAKE_CONFIGURATION_TYPES)
   set(RETRACE_LIGHT_HEADER "${PROJECT_BINARY_DIR}/light_header/headers.h")
 endif()
-# What batches for size, and their header, do without: a seventh of their time, for code that is 0.8 % larger.
+# What batches for size, and their header, do without: a seventh of their time, for code that is 0.8 % larger. Each of their functions is a
+# section of its own: the command leaves out those that it never calls.
 set(RETRACE_LIGHT_FLAGS "")
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND RETRACE_LIGHT_HEADER_LEVEL STREQUAL "-Os")
-  set(RETRACE_LIGHT_FLAGS -fno-tree-pta -fno-schedule-insns2 -fno-ipa-cp -fno-ipa-icf -fno-thread-jumps -fno-tree-vrp -fno-tree-dominator-opts)
+  set(RETRACE_LIGHT_FLAGS -fno-tree-pta -fno-schedule-insns2 -fno-ipa-cp -fno-ipa-icf -fno-thread-jumps -fno-tree-vrp -fno-tree-dominator-opts -ffunction-sections)
 endif()
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   set(RETRACE_LIGHT_HEADER_COMPILED "${RETRACE_LIGHT_HEADER}.gch")

@@ -48,6 +48,11 @@ const std::string kImageTableJob =
     "[network]\nlayers = [{type = \"linear\", features = 9}]\n[data]\nsource = \"image-table\"\npath = \"here\"\n"
     "image_height = 4\nimage_width = 4\nimage_channels = 3\n";
 
+// Nor masks.
+const std::string kImagePairsJob =
+    "[network]\nlayers = [{type = \"conv2d\", size = 1, filters = 2}]\n[data]\nsource = \"image-pairs\"\npath = "
+    "\"here\"\nimage_height = 4\nimage_width = 4\nimage_channels = 3\n";
+
 // Nor texts of a table, and rows in the order of time.
 const std::string kTextTableJob =
     "[network]\nlayers = [{type = \"embedding\", vocabulary = 257, features = 4}, {type = \"linear\", features = 9}]\n"
@@ -190,6 +195,7 @@ std::map<std::string, OptionCase> option_cases() {
   add("data", kind_of(all_sources(), "text", "data source", {}).options, {}, kTextJob);
   add("data", kind_of(all_sources(), "volumes", "data source", {}).options, {}, kVolumeJob);
   add("data", kind_of(all_sources(), "image-table", "data source", {}).options, {}, kImageTableJob);
+  add("data", kind_of(all_sources(), "image-pairs", "data source", {}).options, {}, kImagePairsJob);
   add("data", kind_of(all_sources(), "text-table", "data source", {}).options, {}, kTextTableJob);
   add("data", kind_of(all_sources(), "forecast", "data source", {}).options, {}, kForecastJob);
   return cases;

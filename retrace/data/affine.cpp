@@ -39,6 +39,7 @@ double tangent(double degrees) {
 }
 
 float rounded(double value, float) { return static_cast<float>(value); }
+int32_t rounded(double value, int32_t) { return static_cast<int32_t>(value); }
 uint8_t rounded(double value, uint8_t) { return static_cast<uint8_t>(std::clamp(floor(value + 0.5), 0.0, 255.0)); }
 
 template <class Value>
@@ -112,7 +113,9 @@ Tensor resampled(const Tensor& image, const InverseMap& map, const std::vector<d
                  Interpolation interpolation) {
   const FloatingPointScope floating_point;
   const BlankTensor blank(image.spec());
-  if (image.type() == DType::u8)
+  if (image.type() == DType::i32)
+    Resampler<int32_t>(image, fill).run(map, Interpolation::nearest, reinterpret_cast<int32_t*>(blank.bytes));
+  else if (image.type() == DType::u8)
     Resampler<uint8_t>(image, fill).run(map, interpolation, reinterpret_cast<uint8_t*>(blank.bytes));
   else
     Resampler<float>(image, fill).run(map, interpolation, reinterpret_cast<float*>(blank.bytes));

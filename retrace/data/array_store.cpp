@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstring>
 
+#include "retrace/base/copy_bytes.h"
 #include "retrace/base/hash.h"
 #include "retrace/data/scale_pixels.h"
 #include "retrace/data/stack.h"
@@ -91,7 +91,7 @@ class ArraySource : public DataSource {
     if (items == 0) return blank.tensor;
     if (spec.type == array.type()) {
       for (size_t i = 0; i < indices.size(); ++i)
-        std::memcpy(blank.bytes + i * bytes, rows + static_cast<size_t>(indices[i]) * bytes, bytes);
+        copy_bytes(blank.bytes + i * bytes, rows + static_cast<size_t>(indices[i]) * bytes, bytes);
       return blank.tensor;
     }
     auto* to = reinterpret_cast<float*>(blank.bytes);
@@ -124,7 +124,7 @@ Tensor moved_to_front(const Tensor& array, int axis) {
   const auto* from = static_cast<const std::byte*>(array.data());
   for (size_t o = 0; o < outer; ++o)
     for (size_t i = 0; i < n; ++i)
-      if (inner) std::memcpy(blank.bytes + (i * outer + o) * inner, from + (o * n + i) * inner, inner);
+      if (inner) copy_bytes(blank.bytes + (i * outer + o) * inner, from + (o * n + i) * inner, inner);
   return blank.tensor;
 }
 

@@ -36,7 +36,8 @@ void check_options(const AugmentOptions& options, Place place) {
 }
 
 Tensor moved(const Tensor& image, const InverseMap& map, const AugmentOptions& options, std::string_view caller) {
-  require_f32_or_u8(image, caller);
+  require_image_type(image, caller);
+  if (image.type() == DType::i32) return resampled(image, map, {0}, Interpolation::nearest);
   const auto fills = static_cast<int64_t>(options.fill_value.size());
   if (fills != 1 && fills != image.shape()[2])
     throw Error(ErrorKind::usage, 373, fmt::format("{}: fill_value has {} numbers", caller, fills))

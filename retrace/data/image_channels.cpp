@@ -39,7 +39,8 @@ Shape with_image_channels(const Shape& image, int64_t channels, std::string_view
 
 Tensor with_image_channels(const Tensor& image, int64_t channels, std::string_view caller) {
   const FloatingPointScope floating_point;
-  require_f32_or_u8(image, caller);
+  require_image_type(image, caller);
+  if (image.type() == DType::i32) return image;
   const Shape shape = with_image_channels(image.shape(), channels, caller);
   if (shape == image.shape()) return image;
   const BlankTensor blank(TensorSpec{image.type(), shape, Labels("SSC"), {}});

@@ -36,9 +36,9 @@ Observation with_moved_images(const Observation& observation, std::string_view t
                              [&](const Tensor& image) { return moved(image, move); });
 }
 
-void require_f32_or_u8(const Tensor& image, std::string_view caller) {
-  if (image.type() != DType::f32 && image.type() != DType::u8)
-    throw Error(ErrorKind::usage, 372, fmt::format("{}: an image is neither f32 nor u8", caller))
+void require_image_type(const Tensor& image, std::string_view caller) {
+  if (image.type() != DType::f32 && image.type() != DType::u8 && image.type() != DType::i32)
+    throw Error(ErrorKind::usage, 372, fmt::format("{}: an image is neither f32, u8 nor i32", caller))
         .got(image.spec().text());
 }
 

@@ -76,7 +76,7 @@ std::vector<ResizeWindow> resize_windows(int64_t from, int64_t to) {
 Tensor resized(const Tensor& image, int64_t height, int64_t width, Interpolation interpolation) {
   const FloatingPointScope floating_point;
   const BlankTensor blank(TensorSpec{image.type(), {height, width, image.shape()[2]}, Labels("SSC"), {}});
-  if (interpolation == Interpolation::nearest)
+  if (interpolation == Interpolation::nearest || image.type() == DType::i32)
     take_nearest(image, height, width, blank.bytes);
   else if (image.type() == DType::u8)
     interpolate(image, height, width, reinterpret_cast<uint8_t*>(blank.bytes));

@@ -2,10 +2,10 @@
 
 #include <fmt/format.h>
 
-#include <cstring>
 #include <type_traits>
 
 #include "retrace/base/convert.h"
+#include "retrace/base/copy_bytes.h"
 #include "retrace/base/fp_environment.h"
 
 namespace retrace {
@@ -80,7 +80,7 @@ Tensor stack_samples(std::span<const Tensor> tensors, int variable) {
                            tensors[i].spec().text()))
           .expected("the same shape, type and labels for all")
           .help("pad or cut them in a transform, or stack them in a mini_batch_function");
-    if (one.bytes()) std::memcpy(blank.bytes + i * one.bytes(), tensors[i].data(), one.bytes());
+    if (one.bytes()) copy_bytes(blank.bytes + i * one.bytes(), tensors[i].data(), one.bytes());
   }
   return blank.tensor;
 }

@@ -82,7 +82,7 @@ Tensor loss_of_series(const LossKind& kind, const Tensor& y, const Tensor& targe
 
 Tensor loss_of_output(const LossKind& kind, const NetworkOutput& output, const Tensor& y, const Tensor& target) {
   if (output.kind == OutputKind::series_values) return loss_of_series(kind, y, target);
-  const bool padded = output.kind == OutputKind::series_scores;
+  const bool padded = output.kind == OutputKind::series_scores || output.kind == OutputKind::pixel_scores;
   return has_options(output) || padded ? kind.loss_with_options(y, target, output) : kind.loss(y, target);
 }
 

@@ -217,9 +217,8 @@ std::string ops_of(const Layer& layers, const Network& network) {
 
 Tensor target_of(const NetworkOutput& output, const Tensor& y, Recording& recording) {
   if (!is_scores(output.kind)) return recording.add_input(y.spec());
-  const Shape& shape = y.shape();
   return recording.add_input(
-      {DType::i32, Shape(std::span(shape.begin(), shape.end() - 1)), Labels(target_labels(output.kind)), {}});
+      {DType::i32, target_shape(output.kind, y.shape()), Labels(target_labels(output.kind)), {}});
 }
 
 using LossFunction = std::function<Tensor(const Tree& y, const Tree& targets)>;

@@ -15,6 +15,8 @@ enum class OutputKind {
   class_scores,     // [n,classes], probabilities; the target is the number of the class: i32 or u8, [n] "B"
   position_scores,  // [n,length,classes], probabilities at each position; the targets are i32 or u8, [n,length] "BT"
   image,            // [n,height,width,channels]; the target has the same shape, "BSSC"
+  pixel_scores,     // [n,height,width,classes], probabilities at each pixel; the targets are i32 or u8,
+                    // [n,height,width,1] "BSSC", -1 where a pixel does not count
   values,           // [n,features]; the target has the same shape, "BC"
   series_scores,    // as position_scores, of series of different lengths: behind their ends targets are -1
   series_values,    // [n,length,features] of such series; the target has the same shape, "BTC", NaN behind their ends
@@ -29,11 +31,14 @@ std::string_view text_of(OutputKind kind);
 // The labels of a mini-batch of targets: "B", "BT", "BSSC", "BC", "BTC".
 std::string_view target_labels(OutputKind kind);
 
+// The shape of targets of an output of that shape, with the batch or without.
+Shape target_shape(OutputKind kind, const Shape& output);
+
 // Whether the numbers are probabilities of classes along the last axis (logits, of token_scores), and targets are
 // numbers of classes.
 bool is_scores(OutputKind kind);
 
-// Whether targets have padding, which counts in no loss and no metric.
+// Whether targets may have padding (pixels that do not count, too), which counts in no loss and no metric.
 bool has_padding(OutputKind kind);
 
 // The logit of what cannot be.

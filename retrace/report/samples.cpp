@@ -14,8 +14,10 @@
 #include "retrace/report/page.h"
 #include "retrace/train/class_names.h"
 #include "retrace/train/class_numbers.h"
+#include "retrace/train/class_pictures.h"
 #include "retrace/train/job_data.h"
 #include "retrace/train/job_scope.h"
+#include "retrace/train/prediction_images.h"
 #include "retrace/train/run_folder.h"
 #include "retrace/train/run_network.h"
 #include "retrace/train/run_table.h"
@@ -100,6 +102,7 @@ class BatchReader {
     if (output.kind == nn::OutputKind::position_scores || output.kind == nn::OutputKind::series_scores)
       return add_positions(output.name, y, target, samples);
     if (output.kind == nn::OutputKind::token_scores) return add_tokens(output.name, y, target, samples);
+    if (output.kind == nn::OutputKind::pixel_scores) return add_pixels(y, target, samples);
     const auto count = static_cast<int64_t>(samples.size());
     const auto made = y.to_vector<float>(), wanted = target.to_vector<float>();
     const Shape shape = sample_shape(y.shape());
@@ -152,6 +155,23 @@ class BatchReader {
       sample.predicted.back().second += between + class_name(names_, found);
       sample.truth.back().second += between + class_name(names_, truth);
       sample.wrong = sample.wrong || found != truth;
+    }
+  }
+
+  // Pictures of the most probable classes and of the right ones.
+  void add_pixels(const Tensor& y, const Tensor& target, std::vector<Sample>& samples) const {
+    const auto count = static_cast<int64_t>(samples.size());
+    const Shape shape = sample_shape(y.shape());
+    const auto colours = visible_colours(names_, shape[2]);
+    const auto scores = y.to_vector<float>();
+    const auto labels = class_numbers(target);
+    for (int64_t i = 0; i < count; ++i) {
+      auto& pictures = samples[static_cast<size_t>(i)].pictures;
+      const auto pixels = static_cast<size_t>(shape[0] * shape[1]);
+      const auto found = highest_classes(part(scores, count, i), shape[2]);
+      const auto truth = std::span(labels).subspan(static_cast<size_t>(i) * pixels, pixels);
+      pictures.push_back(data_address(class_png(found, shape[0], shape[1], colours)));
+      pictures.push_back(data_address(class_png(truth, shape[0], shape[1], colours)));
     }
   }
 
@@ -249,8 +269,7 @@ std::string samples_html(const std::filesystem::path& run) {
   const JobScope scope(settings_of(job));
   const auto samples = read_samples(job, network, run);
   if (network.sample.rank() != 3) return rows_html(samples);
-  const bool images = network.outputs[0].kind == nn::OutputKind::image;
-  std::string html = images ? paragraph_html("Input, output, target.") : "";
+  std::string html = makes_images(network) ? paragraph_html("Input, output, target.") : "";
   html += gallery_html(samples, false);
   const auto wrong = std::count_if(samples.begin(), samples.end(), [](const Sample& one) { return one.wrong; });
   if (wrong == 0) return html;

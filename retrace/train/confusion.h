@@ -15,6 +15,7 @@ struct ClassMeasures {
   double precision = 0;                // tp / (tp + fp); 0 of nothing
   double recall = 0;                   // tp / (tp + fn); 0 of nothing
   double f_score = 0;                  // 2 tp / (2 tp + fp + fn); 0 of nothing
+  double iou = 0;                      // tp / (tp + fp + fn), intersection over union; 0 of nothing
 };
 std::vector<ClassMeasures> class_measures(std::span<const double> counts, int64_t classes);
 

@@ -44,7 +44,7 @@ bool is_class(const nn::NetworkOutput& output) { return has_rule(output) && is_s
 
 // Of one observation.
 Shape target_shape(const nn::NetworkOutput& output, const Shape& y) {
-  return is_class(output) ? Shape(std::span(y.begin(), y.end() - 1)) : y;
+  return is_class(output) ? nn::target_shape(output.kind, y) : y;
 }
 
 void check_shapes(const nn::Network& network, const std::vector<size_t>& targets, const Set& set,
@@ -116,13 +116,13 @@ void check_padding(const nn::Network& network, const Datastore& store, const std
           .help("let the network begin with {type = \"sequence_input\"}, or cut all to one data.length");
 }
 
-void check_labels(const Set& set, const Datastore& store, size_t variable, int64_t classes) {
+void check_labels(const Set& set, const Datastore& store, size_t variable, int64_t classes, int32_t least) {
   std::vector<int64_t> indices;
   for (int64_t first = 0; first < store.size(); first += kLookedAtTogether) {
     indices.resize(static_cast<size_t>(std::min(kLookedAtTogether, store.size() - first)));
     std::iota(indices.begin(), indices.end(), first);
     const auto labels = class_numbers(store.source()->gather(indices, 0, static_cast<int>(variable) + 1).back());
-    const auto wrong = std::find_if(labels.begin(), labels.end(), [&](int32_t k) { return k < 0 || k >= classes; });
+    const auto wrong = std::find_if(labels.begin(), labels.end(), [&](int32_t k) { return k < least || k >= classes; });
     if (wrong == labels.end()) continue;
     const auto each = std::ssize(labels) / std::ssize(indices);  // labels of an observation
     throw misfit(set, variable,
@@ -170,7 +170,8 @@ void check_store(const nn::Network& network, const JobData& data, const Datastor
                  const std::vector<Shape>& outputs) {
   check_set(network, data.targets, set, outputs);
   for (size_t i = 0; i < outputs.size() && set.description.classes == 0; ++i)
-    if (is_class(network.outputs[i])) check_labels(set, store, data.targets[i], outputs[i].back());
+    if (is_class(network.outputs[i])) 
+      check_labels(set, store, data.targets[i], outputs[i].back(), has_padding(network.outputs[i].kind) ? -1 : 0);
 }
 
 DataNames names_of(const Job& job) {

@@ -112,8 +112,11 @@ std::pair<SourceSet, SourceSet> load_both(const Job& job) {
 SourceDescription described(const Job& job, Split split, SourceDescription made) {
   made.samples = taken_samples(job, split, made.samples);
   for (auto& variable : made.variables)
-    if (variable.labels.text() == "SSC")
+    if (variable.labels.text() == "SSC") {
+      const bool classes = variable.type == DType::i32;  // of each pixel, whatever becomes of the channels
       variable.shape = transformed_shape(job.data.transforms, job.data.options, variable.shape, split);
+      if (classes) variable.shape = {variable.shape[0], variable.shape[1], 1};
+    }
   return made;
 }
 

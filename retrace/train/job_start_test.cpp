@@ -475,7 +475,8 @@ TEST(JobStart, SaysWhatTheDataLack) {
       "error[RT0673]: no job can start from \"" + folder +
           "\", which holds no data that a source reads\n"
           "  expected: data_batch_1.bin to data_batch_5.bin and test_batch.bin (cifar10); train.csv and test.csv "
-          "(csv); train.csv and test.csv, tables that name images (image-table); train/CLASS and test/CLASS, or CLASS "
+          "(csv); train/images and train/masks, folders of images with the same names (image-pairs); train.csv and "
+          "test.csv, tables that name images (image-table); train/CLASS and test/CLASS, or CLASS "
           "alone, folders of images (images); the four IDX files (mnist); "
           "train_inputs.npy, train_targets.npy, test_inputs.npy and test_targets.npy, or an NPZ file (npy); "
           "train/CLASS and "

@@ -112,7 +112,42 @@ std::string series_layers(const FoundData& data) {
       kHidden, pool);
 }
 
+// A convolution at full size, with what follows it.
+std::string convolution_line(int64_t filters, const char* name) {
+  return fmt::format(
+      "  {{type = \"conv2d\", size = 3, filters = {}, padding = \"same\"}}, {{type = \"batch_norm\"}}, {{type = "
+      "\"relu\"{}}},\n",
+      filters, *name ? fmt::format(", name = \"{}\"", name) : "");
+}
+
+// Twice as high and wide, beside what was made at that size before.
+std::string enlarging_lines(int64_t filters, const char* name) {
+  return fmt::format(
+             "  {{type = \"transposed_conv2d\", size = 2, stride = 2, filters = {}}}, {{type = \"concatenate\", from = "
+             "\"{}\"}},\n",
+             filters, name) +
+         convolution_line(filters, "");
+}
+
+// A U-Net of two poolings: what is made of an image has its size.
+std::string image_to_image_layers(const FoundData& data) {
+  constexpr int64_t kFilters = 16;
+  const char* const pool = "  {type = \"max_pool2d\", size = 2},\n";
+  const bool classes = data.classes > 0;
+  return convolution_line(kFilters, "fine") + pool + convolution_line(2 * kFilters, "middle") + pool +
+         convolution_line(4 * kFilters, "") + enlarging_lines(2 * kFilters, "middle") +
+         enlarging_lines(kFilters, "fine") +
+         fmt::format("  {{type = \"conv2d\", size = 1, filters = {}}},{}\n",
+                     classes ? data.classes : data.train.variables[1].shape.back(),
+                     classes ? "  # a score for each class at each pixel\n  {type = \"softmax\"}," : "  # the image");
+}
+
+bool makes_images(const FoundData& data) {
+  return data.target.kind == nn::OutputKind::image || data.target.kind == nn::OutputKind::pixel_scores;
+}
+
 std::string layers_text(const FoundData& data) {
+  if (makes_images(data)) return image_to_image_layers(data);
   if (data.train.variables[0].shape.rank() == 2) return series_layers(data) + last_layers(data);
   if (of_padded_tokens(data)) return padded_layers() + last_layers(data);
   if (data.target.kind == nn::OutputKind::position_scores) return sequence_layers(data);
@@ -121,7 +156,8 @@ std::string layers_text(const FoundData& data) {
 }
 
 std::string network_text(const FoundData& data, std::string network) {
-  if (network.empty() && data.target.kind == nn::OutputKind::image) network = "autoencoder";
+  if (network.empty() && data.target.kind == nn::OutputKind::image && !data.source->reads_folder)
+    network = "autoencoder";
   if (!network.empty()) return fmt::format("[network]\nname = {}\n", toml_text(OptionValue(network)));
   return "[network]  # docs/networks.md; retrace analyze shows sizes and learnables\nlayers = [\n" + layers_text(data) +
          "]\n";
@@ -164,14 +200,17 @@ std::string training_text(const FoundData& data) {
       "# schedule = \"cosine\"  # the learn rate falls to 0\n"
       "# gradient_threshold = 1.0  # gradients of a larger norm are clipped\n"
       "# output_network = \"best-validation\"  # not the weights of the last step\n",
-      epochs, batch, shards);
+             epochs, batch, shards) +
+         (data.target.kind == nn::OutputKind::pixel_scores ? "metrics = [\"accuracy\", \"mean-iou\"]\n" : "");
 }
 
 std::string what_is_learned(const FoundData& data) {
   if (data.target.kind == nn::OutputKind::position_scores)
     return fmt::format("the token behind each of them, of {}, is", data.classes);
   if (data.target.kind == nn::OutputKind::token_scores) return fmt::format("texts of {} tokens are", data.classes - 1);
-  const char* const where = has_padding(data.target.kind) ? " at each position" : "";
+  const char* const where = data.target.kind == nn::OutputKind::pixel_scores ? " at each pixel"
+                            : has_padding(data.target.kind)                  ? " at each position"
+                                                                             : "";
   if (data.classes > 0) return fmt::format("{} classes{} are", data.classes, where);
   if (data.target.kind == nn::OutputKind::image) return "images are";
   const int64_t values = data.train.variables[1].shape.back();

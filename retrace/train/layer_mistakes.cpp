@@ -101,7 +101,8 @@ class LayerMistakes {
     for (const auto& output : job_.network.outputs) {
       const Shape& shape = made.outputs[output.name].tensor().shape();
       const bool score = is_scores(output.kind);
-      const int rank = nn::target_labels(output.kind).size() + (score ? 1 : 0);
+      const bool pixels = output.kind == nn::OutputKind::pixel_scores;
+      const int rank = static_cast<int>(nn::target_labels(output.kind).size()) + (score && !pixels ? 1 : 0);
       if (output.kind == nn::OutputKind::token_scores && last_type(output) == "softmax")
         errors_.push_back(job_mistake(given_, 405, "network.layers", "the loss \"ctc\" takes logits, no probabilities")
                               .got("a softmax at the end of the layers")
@@ -109,11 +110,13 @@ class LayerMistakes {
       if (shape.rank() == rank) continue;
       add(fmt::format("the output \"{}\" is not {}", output.name, text_of(output.kind)))
           .got(fmt::format("{} for a batch of one", shape.text()))
-          .expected(rank == 4            ? "[batch,height,width,channels]"
+          .expected(pixels                ? "[batch,height,width,classes]"
+                    : rank == 4          ? "[batch,height,width,channels]"
                     : rank == 3 && score ? "[batch,length,classes]"
                     : rank == 3          ? "[batch,length,features]"
                                          : "[batch,features]")
-          .help(rank == 4           ? ""
+          .help(pixels              ? "end with {type = \"conv2d\", size = 1, filters = CLASSES}, {type = \"softmax\"}"
+                : rank == 4         ? ""
                 : rank == 3         ? "end with a linear layer with flatten = false"
                 : shape.rank() == 4 ? "end with a linear layer, or make a row of numbers by {type = \"flatten\"}"
                                     : "end with a linear layer");

@@ -102,12 +102,6 @@ void remove_run(const fs::path& path, bool folder, const FileDescriptor& lock) {
   if (folder) fs::remove(path, ignored);
 }
 
-// Of a job or of a program.
-bool is_run(const fs::path& folder) {
-  std::error_code failure;
-  return fs::exists(folder / "job.toml", failure) || fs::exists(folder / "training.toml", failure);
-}
-
 // One line of fingerprints.txt.
 struct Line {
   int epoch = 0;
@@ -137,6 +131,11 @@ bool ends_epoch(const Line& line, EpochFingerprints& epoch) {
 }
 
 }  // namespace
+
+bool is_run(const fs::path& folder) {
+  std::error_code failure;
+  return fs::exists(folder / "job.toml", failure) || fs::exists(folder / "training.toml", failure);
+}
 
 std::string fingerprint_text(uint64_t fingerprint) { return fmt::format("{:016x}", fingerprint); }
 

@@ -127,6 +127,8 @@ Job read_run_job(const std::filesystem::path& run);
 SafeTensors read_run_weights(const std::filesystem::path& run);
 // Throws Error(missing) unless `run` is a folder that holds a run.
 void check_run_folder(const std::filesystem::path& run);
+// Whether a folder is a run, of a job or of a program.
+bool is_run(const std::filesystem::path& folder);
 // Whether a program started the run, with train_network(), and no job.
 bool is_run_of_program(const std::filesystem::path& run);
 // check_output() for what is made from `input` with a run: files of run folders are refused, too.

@@ -26,6 +26,7 @@ constexpr const char *kFile = "network.toml", *kOptions = "training.toml";
 constexpr std::pair<nn::OutputKind, const char*> kKinds[] = {{nn::OutputKind::class_scores, "class-scores"},
                                                              {nn::OutputKind::position_scores, "position-scores"},
                                                              {nn::OutputKind::image, "image"},
+                                                             {nn::OutputKind::pixel_scores, "pixel-scores"},
                                                              {nn::OutputKind::values, "values"},
                                                              {nn::OutputKind::series_scores, "series-scores"},
                                                              {nn::OutputKind::series_values, "series-values"},

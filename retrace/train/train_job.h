@@ -87,6 +87,11 @@ Prediction predict_run(const std::filesystem::path& run, const std::filesystem::
 // run, and output (write_file_whole).
 int64_t predict_run(const std::filesystem::path& run, const std::filesystem::path& input,
                     const std::filesystem::path& output);
+// Whether a run makes images, or classes of pixels, which are PNG files (retrace/train/prediction_images.h); and the
+// files that it makes of samples, into a folder: returns their number. Errors: as above.
+bool predicts_images(const std::filesystem::path& run);
+int64_t predict_run_images(const std::filesystem::path& run, const std::filesystem::path& input,
+                           const std::filesystem::path& folder);
 
 // The plan of one training step of the job, readable: passes, kernel calls and memory, and the trace after the passes;
 // or instead of the trace what each pass changes, or why each kernel call is one of its own, or both.

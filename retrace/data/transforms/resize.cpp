@@ -33,7 +33,7 @@ TransformFunction resizing(const OptionValues& options) {
   resized_shape({0, 0, 1}, options);  // whether they say a size
   return [options, how](const Observation& observation, TransformContext&) {
     return with_changed_images(observation, kResizeCaller, [&](const Tensor& image) {
-      require_f32_or_u8(image, kResizeCaller);
+      require_image_type(image, kResizeCaller);
       const Shape shape = resized_shape(image.shape(), options);
       return resized(image, shape[0], shape[1], how);
     });

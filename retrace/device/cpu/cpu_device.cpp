@@ -1,6 +1,6 @@
-#include <cstring>
 
 #include "retrace/base/recycle.h"
+#include "retrace/base/copy_bytes.h"
 #include "retrace/base/sanitizers.h"
 #include "retrace/device/cpu/memory.h"
 #include "retrace/device/cpu/memory_pool.h"
@@ -36,10 +36,10 @@ class CpuDevice : public Device {
     return std::allocate_shared<CpuBuffer>(Recycled<CpuBuffer>(), bytes);
   }
   void copy_from_host(Buffer& to, const void* from, size_t bytes) override {
-    if (bytes) std::memcpy(to.data(), from, bytes);
+    if (bytes) copy_bytes(to.data(), from, bytes);
   }
   void copy_to_host(void* to, const Buffer& from, size_t bytes) override {
-    if (bytes) std::memcpy(to, from.data(), bytes);
+    if (bytes) copy_bytes(to, from.data(), bytes);
   }
   void synchronize() override {}
 };

@@ -41,7 +41,7 @@ Tensor with_options(const Tensor& y, const Tensor& target, const NetworkOutput& 
     counted = counted.defined() ? logical_and(counted, others) : others;
   };
   if (output.ignore_index) leave_out(*output.ignore_index);
-  if (output.kind == OutputKind::series_scores) leave_out(-1);  // padding
+  if (has_padding(output.kind)) leave_out(-1);
   if (counted.defined()) numbers = where(counted, numbers, constant(0, DType::i32));
   const Tensor hot = one_hot(numbers, classes);
   Tensor t = hot, share;  // what each row counts; undefined: 1
@@ -68,7 +68,8 @@ Tensor with_options(const Tensor& y, const Tensor& target, const NetworkOutput& 
 LossKind cross_entropy_loss() {
   return {.name = "cross-entropy",
           .help = "minus the logarithm of the right class's probability, mean over the samples and positions",
-          .outputs = {OutputKind::class_scores, OutputKind::position_scores, OutputKind::series_scores},
+          .outputs = {OutputKind::class_scores, OutputKind::position_scores, OutputKind::series_scores,
+                      OutputKind::pixel_scores},
           .loss =
               [](const Tensor& y, const Tensor& target) {
                 const int64_t classes = y.shape().back();

@@ -1,8 +1,8 @@
 #include "retrace/ops/copy/strided_copy.h"
 
 #include <algorithm>
-#include <cstring>
 
+#include "retrace/base/copy_bytes.h"
 #include "retrace/device/cpu/contraction_tile.h"
 #include "retrace/device/cpu/dispatch.h"
 #include "retrace/device/cpu/threads.h"
@@ -23,7 +23,7 @@ constexpr int64_t kRowElements = 1 << 13, kMostRowPieces = 64;  // of copies of 
 template <class T>
 void copy_row(const T* from, int64_t from_stride, T* to, int64_t to_stride, int64_t count) {
   if (from_stride == 1 && to_stride == 1) {
-    std::memcpy(to, from, static_cast<size_t>(count) * sizeof(T));
+    copy_bytes(to, from, static_cast<size_t>(count) * sizeof(T));
     return;
   }
   if constexpr (sizeof(T) == 4)

@@ -1,8 +1,8 @@
 #include "retrace/ops/gather_rows/gather_rows.h"
 
 #include <algorithm>
-#include <cstring>
 
+#include "retrace/base/copy_bytes.h"
 #include "retrace/device/cpu/threads.h"
 #include "retrace/ops/check_index.h"
 #include "retrace/ops/gather_rows/gather_rows_cuda.h"
@@ -57,7 +57,7 @@ void run_gather_gather_rows(const KernelCall& call) {
   const int64_t pieces = std::clamp<int64_t>(count * static_cast<int64_t>(row) / kPieceBytes, 1, count);
   run_pieces(pieces, [&](int64_t piece) {
     for (int64_t i = count * piece / pieces; i < count * (piece + 1) / pieces; ++i)
-      std::memcpy(to + static_cast<size_t>(i) * row, from + static_cast<size_t>(index[i]) * row, row);
+      copy_bytes(to + static_cast<size_t>(i) * row, from + static_cast<size_t>(index[i]) * row, row);
   });
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "retrace/base/copy_bytes.h"
 #include "retrace/device/cpu/threads.h"
 #include "retrace/plan/programs/tile_program.h"
 #include "retrace/plan/tuning.h"
@@ -147,7 +148,7 @@ void PartProgram::write(const Part& part, const char* from, char* to) const {
     char* const at = to + static_cast<size_t>(write) * item_;
     if (!from) return std::fill_n(reinterpret_cast<float*>(at), count, -0.0f), void();
     const char* const source = from + static_cast<size_t>(read) * item_;
-    if (!sum_) return std::memcpy(at, source, static_cast<size_t>(count) * item_), void();
+    if (!sum_) return copy_bytes(at, source, static_cast<size_t>(count) * item_);
     const float* const terms[3] = {reinterpret_cast<const float*>(at), reinterpret_cast<const float*>(source), nullptr};
     sum_(terms, reinterpret_cast<float*>(at), count);
   };

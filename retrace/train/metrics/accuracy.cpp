@@ -16,7 +16,8 @@ MetricKind accuracy_metric() {
   return {
       .name = "accuracy",
       .help = "part of the samples whose highest score is that of their class",
-      .outputs = {nn::OutputKind::class_scores, nn::OutputKind::position_scores, nn::OutputKind::series_scores},
+      .outputs = {nn::OutputKind::class_scores, nn::OutputKind::position_scores, nn::OutputKind::series_scores,
+                  nn::OutputKind::pixel_scores},
       .larger_is_better = true,
       .of_batch = of_batch_accuracy,
       .value = [](const MetricNumbers& all, const OptionValues&) { return mean_of(all.numbers[0], all.numbers[1]); }};

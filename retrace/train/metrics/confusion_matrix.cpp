@@ -6,7 +6,7 @@ namespace retrace {
 MetricKind confusion_matrix_metric() {
   return {.name = "confusion-matrix",
           .help = "a table: the samples of each class (row) by the class that was predicted (column)",
-          .outputs = {nn::OutputKind::class_scores, nn::OutputKind::series_scores},
+          .outputs = {nn::OutputKind::class_scores, nn::OutputKind::series_scores, nn::OutputKind::pixel_scores},
           .of_batch = [](const MetricBatch& batch, const OptionValues&) { return confusion_counts(batch); },
           .table =
               [](const MetricNumbers& all) {

@@ -6,7 +6,7 @@ namespace retrace {
 MetricKind precision_metric() {
   return {.name = "precision",
           .help = "of the samples that were predicted as a class, the part that is of it; mean over the classes",
-          .outputs = {nn::OutputKind::class_scores, nn::OutputKind::series_scores},
+          .outputs = {nn::OutputKind::class_scores, nn::OutputKind::series_scores, nn::OutputKind::pixel_scores},
           .larger_is_better = true,
           .of_batch = [](const MetricBatch& batch, const OptionValues&) { return confusion_counts(batch); },
           .value = [](const MetricNumbers& all,

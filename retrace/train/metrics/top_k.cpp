@@ -26,7 +26,8 @@ MetricKind top_k_metric() {
   return {
       .name = "top-k",
       .help = "part of the samples whose class is among the top_k classes with the highest scores",
-      .outputs = {nn::OutputKind::class_scores, nn::OutputKind::position_scores, nn::OutputKind::series_scores},
+      .outputs = {nn::OutputKind::class_scores, nn::OutputKind::position_scores, nn::OutputKind::series_scores,
+                  nn::OutputKind::pixel_scores},
       .larger_is_better = true,
       .options = {{.name = "top_k", .help = "classes", .standard = int64_t{5}, .low = 1, .high = 1e9}},
       .of_batch = of_batch_top_k,
