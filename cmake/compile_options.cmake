@@ -82,7 +82,8 @@ if(RETRACE_SANITIZE MATCHES "undefined")
 else()
   set(RETRACE_KERNEL_OPTIONS -O2)
   if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
-    list(APPEND RETRACE_KERNEL_OPTIONS -falign-functions -falign-loops -falign-jumps -falign-labels -freorder-blocks-and-partition)
+    # Of a loop that puts vectors into an array GCC would make a copy of 16 bytes at a time, for which they leave their registers.
+    list(APPEND RETRACE_KERNEL_OPTIONS -fno-tree-loop-distribute-patterns -falign-functions -falign-loops -falign-jumps -falign-labels -freorder-blocks-and-partition)
   endif()
 endif()
 

@@ -67,6 +67,7 @@ Tree targets_of(const nn::Network& network) {
       case nn::OutputKind::position_scores:
       case nn::OutputKind::series_scores:
       case nn::OutputKind::series_values:
+      case nn::OutputKind::pixel_scores:
       case nn::OutputKind::token_scores: ADD_FAILURE() << "no built-in network has such outputs"; break;
       case nn::OutputKind::image: targets[output.name] = numbers(network.sample, 2); break;
       case nn::OutputKind::values: targets[output.name] = numbers({1}, 2); break;

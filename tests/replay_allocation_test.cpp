@@ -77,6 +77,7 @@ TEST_P(ReplayAllocationTest, NoneForAWholeTrainingStep) {
       case nn::OutputKind::position_scores:
       case nn::OutputKind::series_scores:
       case nn::OutputKind::series_values:
+      case nn::OutputKind::pixel_scores:
       case nn::OutputKind::token_scores: ADD_FAILURE() << "no built-in network has such outputs"; break;
       case nn::OutputKind::image: targets[output.name] = x; break;
       case nn::OutputKind::values: targets[output.name] = Tensor::zeros({8, 1}, DType::f32, "BC"); break;

@@ -30,8 +30,9 @@ struct InverseMap {
 // of 90 degrees are exact.
 InverseMap inverse_of(const AffineMotion& motion);
 
-// An image "SSC", f32, u8 or i32 (nearest alone), of the same sizes, each pixel from where the map says. fill: the value outside the image,
-// one number or one for each channel. In binary64, and rounded once: u8 to the nearest (halves up), within 0 to 255.
+// An image "SSC", f32, u8 or i32 (nearest alone), of the same sizes, each pixel from where the map says. fill: the
+// value outside the image, one number or one for each channel. In binary64, and rounded once: u8 to the nearest (halves
+// up), within 0 to 255.
 Tensor resampled(const Tensor& image, const InverseMap& map, const std::vector<double>& fill,
                  Interpolation interpolation);
 

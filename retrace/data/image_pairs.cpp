@@ -97,8 +97,7 @@ Tensor middle_of(const Tensor& mask, int64_t height, int64_t width) {
   const int64_t top = (mask.shape()[0] - height) / 2, left = (mask.shape()[1] - width) / 2;
   const auto* from = static_cast<const int32_t*>(mask.data());
   auto* to = reinterpret_cast<int32_t*>(blank.bytes);
-  for (int64_t y = 0; y < height; ++y)
-    to = std::copy_n(from + (top + y) * mask.shape()[1] + left, width, to);
+  for (int64_t y = 0; y < height; ++y) to = std::copy_n(from + (top + y) * mask.shape()[1] + left, width, to);
   return blank.tensor;
 }
 
@@ -156,7 +155,8 @@ std::optional<PairNames> guess_pair_names(const SourceRequest& request) {
   for (const auto& target : names)
     for (const auto& input : names) {
       if (input == target || !is_target_name(target) || is_target_name(input)) continue;
-      if (const auto suffix = suffix_of(pair_folder(Split::train, request, input), pair_folder(Split::train, request, target)))
+      if (const auto suffix =
+              suffix_of(pair_folder(Split::train, request, input), pair_folder(Split::train, request, target)))
         return PairNames{input, target, *suffix};
     }
   return std::nullopt;
@@ -168,7 +168,8 @@ std::optional<MaskLook> look_at_masks(const std::vector<std::string>& files) {
   auto colours = colours_of_masks(listed_image_files(files, {}));
   if (colours.size() > kMostFew) return std::nullopt;
   MaskLook look;
-  const bool numbers = colours.count(kWhite) && colours.size() > 2 && *std::next(colours.rbegin()) == kStep * (static_cast<MaskColour>(colours.size()) - 2);
+  const bool numbers = colours.count(kWhite) && colours.size() > 2 &&
+                       *std::next(colours.rbegin()) == kStep * (static_cast<MaskColour>(colours.size()) - 2);
   if (numbers) colours.erase(kWhite), look.ignored.push_back(text_of_colour(kWhite));
   for (const MaskColour colour : colours) look.classes.push_back(text_of_colour(colour));
   return look;
@@ -184,7 +185,9 @@ std::vector<std::string> colours_as_classes(const std::vector<std::string>& file
   if (colours.size() <= kMostMaskClasses) return classes;
   throw Error(ErrorKind::bad_data, 571, "the masks have too many colours to be classes")
       .got(fmt::format("more than {}, as in \"{}\"", kMostMaskClasses, printable(files[0])))
-      .help("store masks as PNG, since JPEG changes colours; for images that are no masks set data.task = \"regression\"");
+      .help(
+          "store masks as PNG, since JPEG changes colours; for images that are no masks set data.task = "
+          "\"regression\"");
 }
 
 Datastore with_mask_classes(const Datastore& both, const MaskClasses& classes, ImageFit fit,

@@ -29,8 +29,8 @@ struct ImagePairs {
   std::vector<std::string> inputs, targets;
 };
 // Names are compared without their endings, with the folders that they lie in. Targets that no input has are left out.
-// Errors: missing for a folder without images; bad_data for the first 20 inputs without a target, and for two targets of
-// one input.
+// Errors: missing for a folder without images; bad_data for the first 20 inputs without a target, and for two targets
+// of one input.
 ImagePairs find_image_pairs(Split split, const SourceRequest& request, const PairNames& names);
 
 // The names of folders in the training set of which one has the names of the other's images and is called as masks or

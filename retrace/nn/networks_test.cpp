@@ -56,6 +56,7 @@ Batch batch_of(const Network& network, int64_t size) {
       case OutputKind::position_scores:
       case OutputKind::series_scores:
       case OutputKind::series_values:
+      case OutputKind::pixel_scores:
       case OutputKind::token_scores: ADD_FAILURE() << "no built-in network has such outputs"; break;
       case OutputKind::image: target = batch.x; break;
       case OutputKind::values: target = normal({size, 1}, random_key(7), {.labels = "BC"}); break;

@@ -47,7 +47,8 @@ std::string class_png(std::span<const int32_t> classes, int64_t height, int64_t 
   std::vector<uint8_t> values;
   for (const int32_t number : classes) {
     const MaskColour colour = number < 0 ? 0 : colours[static_cast<size_t>(number)];
-    if (!grey) values.push_back(static_cast<uint8_t>(colour >> 16)), values.push_back(static_cast<uint8_t>(colour >> 8));
+    if (!grey)
+      values.push_back(static_cast<uint8_t>(colour >> 16)), values.push_back(static_cast<uint8_t>(colour >> 8));
     values.push_back(static_cast<uint8_t>(colour));
   }
   return encode_png(values, height, width, grey ? 1 : 3);

@@ -16,8 +16,12 @@ std::vector<ClassMeasures> class_measures(std::span<const double> counts, int64_
     double samples = 0, predicted = 0;
     for (size_t i = 0; i < n; ++i) samples += counts[c * n + i], predicted += counts[i * n + c];
     const double right = counts[c * n + c];
-    measures[c] = {static_cast<int64_t>(samples), static_cast<int64_t>(predicted), mean_of(right, predicted),
-                   mean_of(right, samples), mean_of(2 * right, samples + predicted), mean_of(right, samples + predicted - right)};
+    measures[c] = {static_cast<int64_t>(samples),
+                   static_cast<int64_t>(predicted),
+                   mean_of(right, predicted),
+                   mean_of(right, samples),
+                   mean_of(2 * right, samples + predicted),
+                   mean_of(right, samples + predicted - right)};
   }
   return measures;
 }

@@ -170,7 +170,7 @@ void check_store(const nn::Network& network, const JobData& data, const Datastor
                  const std::vector<Shape>& outputs) {
   check_set(network, data.targets, set, outputs);
   for (size_t i = 0; i < outputs.size() && set.description.classes == 0; ++i)
-    if (is_class(network.outputs[i])) 
+    if (is_class(network.outputs[i]))
       check_labels(set, store, data.targets[i], outputs[i].back(), has_padding(network.outputs[i].kind) ? -1 : 0);
 }
 

@@ -55,7 +55,8 @@ class ImagePairsJobTest : public testing::Test {
   std::string text(const std::string& data, const std::string& end) const {
     return fmt::format(
         "seed = 3\n[network]\nlayers = [{{type = \"conv2d\", size = 3, filters = 8, padding = \"same\"}}, {{type = "
-        "\"batch_norm\"}}, {{type = \"relu\"}}, {{type = \"conv2d\", size = 3, padding = \"same\", {}]\n[data]\nsource = "
+        "\"batch_norm\"}}, {{type = \"relu\"}}, {{type = \"conv2d\", size = 3, padding = \"same\", {}]\n[data]\nsource "
+        "= "
         "\"image-pairs\"\npath = \"{}\"\nimage_height = {}\nimage_width = {}\nimage_channels = 1\n{}"
         "[training]\nmini_batch_size = 8\nmax_epochs = 30\nshards = 2\ninitial_learn_rate = 0.02\nshuffle = "
         "\"every-epoch\"\n{}",
@@ -66,8 +67,9 @@ class ImagePairsJobTest : public testing::Test {
     return parse_job(text(data, "filters = 3}, {type = \"softmax\"}"), "x.toml", overrides);
   }
   std::string print(const std::vector<JobOverride>& overrides) const {
-    return train_job(job("transforms = [\"random-affine\", \"random-horizontal-flip\"]\nrotation = [-20, 20]\n", overrides),
-                     {.write_run = false})
+    return train_job(
+               job("transforms = [\"random-affine\", \"random-horizontal-flip\"]\nrotation = [-20, 20]\n", overrides),
+               {.write_run = false})
         .fingerprint;
   }
   std::string refused(const std::string& data = {}) const {
@@ -172,9 +174,9 @@ TEST_F(ImagePairsJobTest, AreFoundByInit) {
   write("pictures", "annotations", {0, 1, 255});
   const auto start = start_job({.data = folder_.at(""), .file = "a.toml"});
   EXPECT_EQ(start.source, "image-pairs") << "and not as classes";
-  for (const char* part :
-       {"images of [12,12,1]", "2 classes at each pixel are learned", "input_folder = \"pictures\"",
-        "target_folder = \"annotations\"", "mask_values = [\"0\", \"1\"]", "ignored_mask_values = [\"255\"]", "mean-iou"})
+  for (const char* part : {"images of [12,12,1]", "2 classes at each pixel are learned", "input_folder = \"pictures\"",
+                           "target_folder = \"annotations\"", "mask_values = [\"0\", \"1\"]",
+                           "ignored_mask_values = [\"255\"]", "mean-iou"})
     EXPECT_TRUE(says(start.text, part)) << start.text;
   // Without a test set, masks in colours, and names that end in "_mask"; one image is larger.
   std::filesystem::remove_all(folder_ / "train"), std::filesystem::remove_all(folder_ / "test");
@@ -186,10 +188,11 @@ TEST_F(ImagePairsJobTest, AreFoundByInit) {
     folder_.write(fmt::format("masks/{}_mask.png", i), png_of(colours, {.height = kSide, .width = kSide}));
   }
   const auto colours = start_job({.data = folder_.at(""), .file = "a.toml"});
-  for (const char* part :
-       {"test_share", "target_suffix = \"_mask\"", "mask_values = [\"0\", \"7\", \"#ff8000\"]", "3 classes at each pixel"})
+  for (const char* part : {"test_share", "target_suffix = \"_mask\"", "mask_values = [\"0\", \"7\", \"#ff8000\"]",
+                           "3 classes at each pixel"})
     EXPECT_TRUE(says(colours.text, part)) << colours.text;
-  const auto result = train_job(parse_job(colours.text, "a.toml", {{"training.max_epochs", "1", ""}}), {.out = folder_ / "run"});
+  const auto result =
+      train_job(parse_job(colours.text, "a.toml", {{"training.max_epochs", "1", ""}}), {.out = folder_ / "run"});
   EXPECT_EQ(predict_run_images(folder_ / "run", folder_ / "images/3.png", folder_ / "made"), 1);
   EXPECT_EQ(read_image(folder_.at("made/3.png")).shape(), (Shape{kSide, kSide, 3}));
 }
@@ -201,10 +204,12 @@ TEST_F(ImagePairsJobTest, WhatDoesNotFit) {
   std::filesystem::remove(folder_ / "train/images/alone.png");
   EXPECT_TRUE(says(refused("target_folder = \"labels\"\n"), "labels\" does not exist"));
   EXPECT_TRUE(says(error_of([&] {
-                     train_job(parse_job(text("", "filters = 2}, {type = \"softmax\"}"), "x.toml"), {.write_run = false});
+                     train_job(parse_job(text("", "filters = 2}, {type = \"softmax\"}"), "x.toml"),
+                               {.write_run = false});
                    }),
                    "has 3 classes"));
-  folder_.write("train/masks/03.png", png_of({0, 100, 255, 0}, {.height = 2, .width = 2, .colours = PNG_COLOR_TYPE_GRAY}));
+  folder_.write("train/masks/03.png",
+                png_of({0, 100, 255, 0}, {.height = 2, .width = 2, .colours = PNG_COLOR_TYPE_GRAY}));
   EXPECT_TRUE(says(refused(), "03.png\" has another size than its image"));
   EXPECT_EQ(refused("image_fit = \"resize\"\n"), "no error");
   folder_.write("train/masks/03.jpg", jpeg_of(scene(3).image, kSide, kSide, 1));
@@ -215,7 +220,8 @@ TEST_F(ImagePairsJobTest, PredictedImagesHaveTheSizesOfTheirFilesAndAFolderOfThe
   write("images", "masks", {0, 100, 255});
   const std::filesystem::path run = folder_ / "run";
   train_job(job("image_fit = \"resize\"\n", {{"training.max_epochs", "1", ""}}), {.out = run});
-  folder_.write("large/a/x.png", png_of(std::vector<uint8_t>(20 * 30), {.height = 20, .width = 30, .colours = PNG_COLOR_TYPE_GRAY}));
+  folder_.write("large/a/x.png",
+                png_of(std::vector<uint8_t>(20 * 30), {.height = 20, .width = 30, .colours = PNG_COLOR_TYPE_GRAY}));
   EXPECT_EQ(predict_run_images(run, folder_ / "large", folder_ / "made"), 1);
   EXPECT_EQ(read_image(folder_.at("made/a/x.png")).shape(), (Shape{20, 30, 1}));
   const auto refusal = [&](const char* to) {

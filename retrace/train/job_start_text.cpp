@@ -190,16 +190,16 @@ std::string training_text(const FoundData& data) {
   const int64_t shards = data.train.variables[0].shape.rank() >= 3 ? std::min(kShards, batch) : 1;
   const int64_t steps = (samples + batch - 1) / batch, epochs = std::clamp<int64_t>(kFewSteps / steps, 10, 100);
   return fmt::format(
-      "[training]  # docs/training.md\n"
-      "max_epochs = {}\n"
-      "mini_batch_size = {}\n"
-      "shards = {}  # parts of a mini-batch, so many workers can share it; another number is another result\n"
-      "solver = \"adam\"\n"
-      "initial_learn_rate = 0.001\n"
-      "shuffle = \"every-epoch\"\n"
-      "# schedule = \"cosine\"  # the learn rate falls to 0\n"
-      "# gradient_threshold = 1.0  # gradients of a larger norm are clipped\n"
-      "# output_network = \"best-validation\"  # not the weights of the last step\n",
+             "[training]  # docs/training.md\n"
+             "max_epochs = {}\n"
+             "mini_batch_size = {}\n"
+             "shards = {}  # parts of a mini-batch, so many workers can share it; another number is another result\n"
+             "solver = \"adam\"\n"
+             "initial_learn_rate = 0.001\n"
+             "shuffle = \"every-epoch\"\n"
+             "# schedule = \"cosine\"  # the learn rate falls to 0\n"
+             "# gradient_threshold = 1.0  # gradients of a larger norm are clipped\n"
+             "# output_network = \"best-validation\"  # not the weights of the last step\n",
              epochs, batch, shards) +
          (data.target.kind == nn::OutputKind::pixel_scores ? "metrics = [\"accuracy\", \"mean-iou\"]\n" : "");
 }

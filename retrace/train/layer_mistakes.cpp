@@ -110,7 +110,7 @@ class LayerMistakes {
       if (shape.rank() == rank) continue;
       add(fmt::format("the output \"{}\" is not {}", output.name, text_of(output.kind)))
           .got(fmt::format("{} for a batch of one", shape.text()))
-          .expected(pixels                ? "[batch,height,width,classes]"
+          .expected(pixels               ? "[batch,height,width,classes]"
                     : rank == 4          ? "[batch,height,width,channels]"
                     : rank == 3 && score ? "[batch,length,classes]"
                     : rank == 3          ? "[batch,length,features]"

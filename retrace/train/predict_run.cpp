@@ -25,7 +25,7 @@ void check_predictable(const nn::Network& network) {
       throw Error(ErrorKind::usage, 422, "predict writes classes and values into a table")
           .got(
               fmt::format("network \"{}\", whose output \"{}\" is {}", network.name, output.name, text_of(output.kind)))
-          .help(is_text(output)        ? "retrace generate goes on with a text by a run that was trained on text"
+          .help(is_text(output)         ? "retrace generate goes on with a text by a run that was trained on text"
                 : makes_images(network) ? "name a folder for the images: --out images"
                                         : "retrace test measures it, and retrace report shows its images");
 }

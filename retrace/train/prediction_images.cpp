@@ -35,7 +35,9 @@ void check_folder(const fs::path& folder, const fs::path& input) {
   Error error(ErrorKind::usage, 573, fmt::format("\"{}\" cannot take predicted images", printable(folder.string())));
   error.help("name a folder of its own: --out masks");
   if (is_run(folder)) throw error.got("the folder of a run");
-  const fs::path around = fs::is_directory(input, ignored) ? input : input.parent_path().empty() ? "." : input.parent_path();
+  const fs::path around = fs::is_directory(input, ignored) ? input
+                          : input.parent_path().empty()    ? "."
+                                                           : input.parent_path();
   if (is_same(folder, around)) throw error.got("the folder of the input");
   if (fs::exists(folder, ignored) && !fs::is_directory(folder, ignored)) throw error.got("a file");
 }
@@ -91,10 +93,11 @@ Tensor PredictionImages::in_full_size(const Tensor& image, int64_t sample) const
   return same ? image : resized(image, sizes.height, sizes.width, Interpolation::bilinear);
 }
 
-std::string PredictionImages::png_of(const nn::NetworkOutput& output, std::span<const float> values,
-                                     const Shape& shape, int64_t sample) const {
+std::string PredictionImages::png_of(const nn::NetworkOutput& output, std::span<const float> values, const Shape& shape,
+                                     int64_t sample) const {
   if (output.kind == nn::OutputKind::image)
-    return image_png(in_full_size(Tensor::from(std::vector<float>(values.begin(), values.end()), shape, "SSC"), sample));
+    return image_png(
+        in_full_size(Tensor::from(std::vector<float>(values.begin(), values.end()), shape, "SSC"), sample));
   const auto numbers = highest_classes(values, shape[2]);
   const Tensor made = in_full_size(Tensor::from(numbers, {shape[0], shape[1], 1}, "SSC"), sample);
   return class_png(made.to_vector<int32_t>(), made.shape()[0], made.shape()[1], colours_of_classes(classes_, shape[2]));

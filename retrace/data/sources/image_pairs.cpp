@@ -41,8 +41,7 @@ ReadPairs read_pairs(Split split, const SourceRequest& request, const TrainingFa
   const ImagePairs pairs = find_image_pairs(split, request, names_of_pairs(request.options));
   const ImageDatastore inputs = image_list_datastore(pairs.inputs, {}, wanted, Place());
   if (masks) {
-    const ImageDatastore read =
-        image_list_datastore(pairs.targets, {}, {.channels = 3, .fit = ImageFit::any}, Place());
+    const ImageDatastore read = image_list_datastore(pairs.targets, {}, {.channels = 3, .fit = ImageFit::any}, Place());
     return {inputs, read, classes_of_masks(read, request, facts)};
   }
   ImageDatastoreOptions of_targets = image_store_options(request);
@@ -56,7 +55,8 @@ TrainingFacts facts_of(const ReadPairs& read) { return {.class_names = read.clas
 ReadPairs read_pairs(Split split, const SourceRequest& request) {
   if (split == Split::train) return read_pairs(split, request, {});
   TrainingFacts facts = request.training;
-  if (facts.sizes.rank() == 0 && (facts.class_names.empty() || has_training_pairs(request, names_of_pairs(request.options))))
+  if (facts.sizes.rank() == 0 &&
+      (facts.class_names.empty() || has_training_pairs(request, names_of_pairs(request.options))))
     facts = facts_of(read_pairs(Split::train, request, {}));
   return read_pairs(split, request, facts);
 }
@@ -145,10 +145,8 @@ SourceKind image_pairs_source() {
           .reads_folder = true,
           .files = "train/images and train/masks, folders of images with the same names",
           .options = rules_of_image_pairs(),
-          .has_target =
-              [](const SourceTarget& target, const OptionValues& options) {
-                return are_masks(options) == (target.name == "pixel");
-              },
+          .has_target = [](const SourceTarget& target,
+                           const OptionValues& options) { return are_masks(options) == (target.name == "pixel"); },
           .sample = sample_of_images,
           .load = load_image_pairs,
           .description = description_of_image_pairs,
@@ -160,10 +158,11 @@ SourceKind image_pairs_source() {
               },
           .look = look_image_pairs,
           .nearer_than = "images",
-          .origin = [](Split split, int variable, const SourceRequest& request) {
-            const PairNames names = names_of_pairs(request.options);
-            return printable(pair_folder(split, request, variable == 0 ? names.input : names.target).string());
-          }};
+          .origin =
+              [](Split split, int variable, const SourceRequest& request) {
+                const PairNames names = names_of_pairs(request.options);
+                return printable(pair_folder(split, request, variable == 0 ? names.input : names.target).string());
+              }};
 }
 
 }  // namespace retrace

@@ -1,6 +1,6 @@
 
-#include "retrace/base/recycle.h"
 #include "retrace/base/copy_bytes.h"
+#include "retrace/base/recycle.h"
 #include "retrace/base/sanitizers.h"
 #include "retrace/device/cpu/memory.h"
 #include "retrace/device/cpu/memory_pool.h"

@@ -180,6 +180,24 @@ TEST(Metrics, TheConfusionMatrixCounts) {
   EXPECT_EQ(table, expected);
 }
 
+TEST(Metrics, MeanIouIsRightOnesAmongAllOfTheClassOrPredictedAsIt) {
+  const Scored set = random_set(4, 80, 3);
+  double sum = 0;
+  for (int32_t k = 0; k < 3; ++k) {
+    double both = 0, either = 0;
+    for (size_t i = 0; i < set.labels.size(); ++i) {
+      const bool own = set.labels[i] == k, found = predicted(set.scores[i]) == k;
+      both += own && found, either += own || found;
+    }
+    sum += both / either;
+  }
+  EXPECT_DOUBLE_EQ(measured("mean-iou", batch_of(set)), sum / 3);
+}
+
+TEST(Metrics, BinaryAccuracyComparesLogitsWithYesAndNo) {
+  EXPECT_EQ(measured("binary-accuracy", batch_of({2.5f, -1, 0, 8, -3, 1}, {1, 0, 0, 1, 1, 0}, 3)), 4.0 / 6);
+}
+
 // The examples of scikit-learn, and features whose targets do not differ.
 TEST(Metrics, ValuesOfKnownSets) {
   const MetricBatch one = batch_of({2.5f, 0.0f, 2, 8}, {3, -0.5f, 2, 7}, 1);
