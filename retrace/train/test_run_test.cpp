@@ -71,12 +71,13 @@ TEST(TestRun, MeasuresOtherDataAndMetrics) {
             "error[RT0471]: a run is tested as it was trained: data.source cannot be replaced\n"
             "  where:    --set data.source=mnist\n"
             "  help:     keys of [data] but its source, training.metrics with its options, device and threads can be");
-  EXPECT_EQ(
-      error_of([&] { with({"training.metrics=psnr"}); }),
-      "error[RT0470]: the metric \"psnr\" can measure no output of the network\n"
-      "  where:    --set training.metrics=psnr\n"
-      "  got:      \"psnr\"\n"
-      "  expected: some of accuracy, auc, confusion-matrix, f-score, mae, mape, precision, r2, recall, rmse, top-k");
+  EXPECT_EQ(error_of([&] { with({"training.metrics=psnr"}); }),
+            "error[RT0470]: the metric \"psnr\" can measure no output of the network\n"
+            "  where:    --set training.metrics=psnr\n"
+            "  got:      \"psnr\"\n"
+            "  expected: some of accuracy, auc, binary-accuracy, confusion-matrix, f-score, mae, mape, mean-iou, "
+            "precision, r2, "
+            "recall, rmse, top-k");
   EXPECT_TRUE(says(error_of([&] { with({"data.test_sample=3"}); }), "did you mean \"data.test_samples\"?"));
   EXPECT_TRUE(says(error_of([&] { test_run(root / "nowhere"); }), "nowhere\" does not exist"));
   fs::remove(root / "run/weights.safetensors");
