@@ -57,7 +57,9 @@ Observation first_of(const Datastore& data, Place place) {
 // What a target of that kind says of the output that is trained towards it.
 nn::OutputKind kind_of_target(const Tensor& target) {
   if (target.shape().rank() == 0 && !is_float(target.type())) return nn::OutputKind::class_scores;
-  return target.shape().rank() == 3 ? nn::OutputKind::image : nn::OutputKind::values;
+  if (target.shape().rank() != 3) return nn::OutputKind::values;
+  const bool classes = target.type() == DType::i32 || target.type() == DType::i64;  // of pixels; images may be u8
+  return classes ? nn::OutputKind::pixel_scores : nn::OutputKind::image;
 }
 
 // The labels of a mini-batch of such observations; "" keeps those of the data.

@@ -155,8 +155,8 @@ struct ReplaySteps {
 TrainedNetwork train_network(const Datastore& data, const nn::Network& network, const Loss& loss,
                              const TrainNetworkOptions& options = {}, Place place = Place::here());
 // The same of layers that make one output, "y". Starting values are drawn with the seed, for samples as the data have
-// them. What y means follows from the first target: whole numbers are classes (the metric is accuracy), an array with
-// three axes is an image, another one values (rmse).
+// them. What y means follows from the first target: whole numbers are classes (the metric is accuracy), i32
+// [height,width,1] those of pixels; another array with three axes is an image, else they are values (rmse).
 TrainedNetwork train_network(const Datastore& data, const nn::Layer& layers, const Loss& loss,
                              const TrainNetworkOptions& options = {}, Place place = Place::here());
 

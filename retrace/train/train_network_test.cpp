@@ -41,6 +41,23 @@ nn::Network golden_network() {
                           {.name = "digits", .width = 16, .heads = {"class", "angle"}});
 }
 
+// Masks are whole numbers with three axes; -1 does not count.
+TEST(TrainNetwork, LearnsTheClassOfEachPixel) {
+  const Tensor x = uniform({64, 6, 6, 1}, random_key(4), {.labels = "BSSC"});
+  std::vector<int32_t> classes;
+  for (const float value : x.to_vector<float>()) classes.push_back(value > 0.5f);
+  for (size_t i = 0; i < classes.size(); i += 7) classes[i] = -1;
+  const Datastore data = array_store({x, Tensor::from(classes, {64, 6, 6, 1}, "BSSC")});
+  const nn::Sequential layers{nn::conv2d(1, 8), nn::relu(), nn::conv2d(1, 2), nn::softmax()};
+  TrainNetworkOptions options{.training = {.max_epochs = 60, .mini_batch_size = 16, .initial_learn_rate = 0.05},
+                              .validation_data = data,
+                              .seed = 2};
+  const auto made = train_network(data, layers, "cross-entropy", options);
+  EXPECT_EQ(made.network.outputs[0].kind, nn::OutputKind::pixel_scores);
+  EXPECT_EQ(made.info.metrics.at(0).first, "accuracy");
+  EXPECT_GT(made.info.metrics.at(0).second, 0.97);
+}
+
 // The job tests/golden/1/digits.toml, in C++.
 TEST(TrainNetwork, TheDigitsGoldenJobHasTheGoldenFingerprint) {
   const Datastore data = datasets::digits(Split::train, {.count = 52, .seed = 1});
