@@ -51,14 +51,22 @@ ReadPairs read_pairs(Split split, const SourceRequest& request, const TrainingFa
 
 TrainingFacts facts_of(const ReadPairs& read) { return {.class_names = read.classes, .sizes = read.inputs.sizes()}; }
 
-// Classes and sizes are those of the training set, where there is one.
+// Whether the request says them, so that they do not depend on the training set.
+bool says_classes(const SourceRequest& request) {
+  return !are_masks(request.options) || !request.training.class_names.empty() ||
+         !request.options.texts("mask_values").empty();
+}
+bool says_sizes(const SourceRequest& request) {
+  const Shape sample = sample_of_images(request);
+  return request.training.sizes.rank() > 0 || (sample[0] > 0 && sample[1] > 0 && sample[2] > 0);
+}
+
+// What the request does not say is that of the training set. Without one the first image may say the sizes.
 ReadPairs read_pairs(Split split, const SourceRequest& request) {
   if (split == Split::train) return read_pairs(split, request, {});
-  TrainingFacts facts = request.training;
-  if (facts.sizes.rank() == 0 &&
-      (facts.class_names.empty() || has_training_pairs(request, names_of_pairs(request.options))))
-    facts = facts_of(read_pairs(Split::train, request, {}));
-  return read_pairs(split, request, facts);
+  const bool alone = says_sizes(request) || !has_training_pairs(request, names_of_pairs(request.options));
+  if (says_classes(request) && alone) return read_pairs(split, request, request.training);
+  return read_pairs(split, request, facts_of(read_pairs(Split::train, request, request.training)));
 }
 
 SourceSet load_image_pairs(Split split, const SourceRequest& request) {
