@@ -73,7 +73,7 @@ struct GroupLanes {
   }
   RT_INLINE F32 of(F32 v) const {
     F32 out;
-    RT_EACH_DO(i, out.r[i] = hn::TableLookupLanes(v.r[i], hn::IndicesFromVec(TagF(), index)));
+    RT_EACH(i) out.r[i] = hn::TableLookupLanes(v.r[i], hn::IndicesFromVec(TagF(), index));
     return out;
   }
 #endif
@@ -89,7 +89,7 @@ RT_INLINE void load_all(const float* from, F32 (&to)[vectors]) {
 RT_INLINE void set_zero(F32& v) {
   v = F32(0.0f);
 #if HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_AVX2
-  RT_EACH_DO(i, asm("" : "+v"(v.r[i].raw)));
+  RT_EACH(i) asm("" : "+v"(v.r[i].raw));
 #endif
 }
 

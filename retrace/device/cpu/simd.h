@@ -116,30 +116,8 @@ struct F32 {
 };
 
 #undef RT_EACH
-#undef RT_EACH_DO
 #undef RT_SIMD_FUNCTION
 #define RT_EACH(i) _Pragma("GCC unroll 4") for (int i = 0; i < kRegisters; ++i)
-// The same without a loop where there are few: of two nested ones GCC unrolls the outer one too late to keep an array
-// of vectors in registers.
-#if HWY_TARGET == HWY_AVX3
-#define RT_EACH_DO(i, ...) \
-  {                        \
-    constexpr int i = 0;   \
-    __VA_ARGS__;           \
-  }
-#elif HWY_TARGET == HWY_AVX2
-#define RT_EACH_DO(i, ...) \
-  {                        \
-    constexpr int i = 0;   \
-    __VA_ARGS__;           \
-  }                        \
-  {                        \
-    constexpr int i = 1;   \
-    __VA_ARGS__;           \
-  }
-#else
-#define RT_EACH_DO(i, ...) RT_EACH(i) __VA_ARGS__
-#endif
 
 // One definition of an element-wise function from its scalar and its vector form.
 #if RT_SIMD_SCALAR
@@ -185,7 +163,7 @@ RT_INLINE RawF root(RawF x) { return RawF{std::sqrt(x[0]), std::sqrt(x[1]), std:
 #define RT_SIMD_FUNCTION(Result, signature, scalar_form, vector_form) \
   RT_INLINE Result signature {                                        \
     Result out;                                                       \
-    RT_EACH_DO(i, out.r[i] = vector_form);                            \
+    RT_EACH(i) out.r[i] = vector_form;                                \
     return out;                                                       \
   }
 #endif
@@ -207,8 +185,8 @@ RT_SIMD_FUNCTION(I32, load_int(const int32_t* p), detail::ints_at(p + i * kRegis
 RT_INLINE void store(F32 v, float* p) { RT_EACH(i) std::memcpy(p + i * kRegisterLanes, &v.r[i], sizeof v.r[i]); }
 RT_INLINE void store_int(I32 v, int32_t* p) { RT_EACH(i) std::memcpy(p + i * kRegisterLanes, &v.r[i], sizeof v.r[i]); }
 #else
-RT_INLINE void store(F32 v, float* p) { RT_EACH_DO(i, hn::StoreU(v.r[i], TagF(), p + i * kRegisterLanes)); }
-RT_INLINE void store_int(I32 v, int32_t* p) { RT_EACH_DO(i, hn::StoreU(v.r[i], TagI(), p + i * kRegisterLanes)); }
+RT_INLINE void store(F32 v, float* p) { RT_EACH(i) hn::StoreU(v.r[i], TagF(), p + i * kRegisterLanes); }
+RT_INLINE void store_int(I32 v, int32_t* p) { RT_EACH(i) hn::StoreU(v.r[i], TagI(), p + i * kRegisterLanes); }
 #endif
 // Bytes as numbers and numbers 0..255 as bytes; truth values: 1 where a number differs from 0 (also for NaN).
 #if RT_SIMD_SCALAR
@@ -228,12 +206,12 @@ RT_INLINE void store_int(I32 v, uint16_t* p) { store_narrow(v, p); }
 using TagW = hn::Rebind<uint16_t, TagI>;
 RT_SIMD_FUNCTION(I32, load_int(const uint16_t* p), 0, hn::PromoteTo(TagI(), hn::LoadU(TagW(), p + i * kRegisterLanes)))
 RT_INLINE void store_int(I32 v, uint16_t* p) {
-  RT_EACH_DO(i, hn::StoreU(hn::DemoteTo(TagW(), v.r[i]), TagW(), p + i * kRegisterLanes));
+  RT_EACH(i) hn::StoreU(hn::DemoteTo(TagW(), v.r[i]), TagW(), p + i * kRegisterLanes);
 }
 using TagB = hn::Rebind<uint8_t, TagI>;
 RT_SIMD_FUNCTION(I32, load_int(const uint8_t* p), 0, hn::PromoteTo(TagI(), hn::LoadU(TagB(), p + i * kRegisterLanes)))
 RT_INLINE void store_int(I32 v, uint8_t* p) {
-  RT_EACH_DO(i, hn::StoreU(hn::DemoteTo(TagB(), v.r[i]), TagB(), p + i * kRegisterLanes));
+  RT_EACH(i) hn::StoreU(hn::DemoteTo(TagB(), v.r[i]), TagB(), p + i * kRegisterLanes);
 }
 RT_INLINE void store_truth(F32 v, uint8_t* p) {
   RT_EACH(i) {
@@ -270,7 +248,7 @@ RT_INLINE void store_halves(F32 v, float* low, float* high) {
 }
 #else
 RT_INLINE void store_halves(F32 v, float* low, float* high) {
-  RT_EACH_DO(i, hn::StoreU(v.r[i], TagF(), half_address(low, high, i)));
+  RT_EACH(i) hn::StoreU(v.r[i], TagF(), half_address(low, high, i));
 }
 #endif
 #endif
@@ -364,7 +342,7 @@ RT_INLINE bool any(Mask m) {
   const RawM all = m.r[0] | m.r[1] | m.r[2] | m.r[3];
   found = (all[0] | all[1] | all[2] | all[3]) != 0;
 #else
-  RT_EACH_DO(i, found |= !hn::AllFalse(TagF(), m.r[i]));
+  RT_EACH(i) found |= !hn::AllFalse(TagF(), m.r[i]);
 #endif
   return found;
 }

@@ -17,7 +17,7 @@ RT_TARGET_BEGIN
 template <class V>
 RT_INLINE V in_registers(V x) {
 #if HWY_TARGET == HWY_AVX3
-  RT_EACH_DO(i, asm("" : "+v"(x.r[i].raw)));
+  RT_EACH(i) asm("" : "+v"(x.r[i].raw));
 #endif
   return x;
 }
